@@ -60,12 +60,14 @@ def test_everyday_messages_match(matcher: Matcher, message: str, intent: str) ->
     assert matcher.match(message).intent == intent
 
 
-def test_obvious_messages_match_their_intent(matcher: Matcher) -> None:
-    listed = Path(__file__).with_name("obvious_messages.tsv").read_text(encoding="utf-8").splitlines()
+# 87 of 90 of the first when it was written; after a change that was made for one of them, it is no evidence any more.
+# 155 of 160 of the second, and 77 of those 80 that nobody has looked at.
+@pytest.mark.parametrize("file", ["obvious_messages.tsv", "obvious_messages_fresh.tsv"])
+def test_obvious_messages_match_their_intent(matcher: Matcher, file: str) -> None:
+    listed = Path(__file__).with_name(file).read_text(encoding="utf-8").splitlines()
     messages = [line.split("\t") for line in listed if not line.startswith("#")]
     wrong = [text for _, intent, text in messages if matcher.match(text).intent != intent]
 
-    # 87 of 90 when it was written; after a change that was made for one of them, it is no evidence any more.
     assert len(wrong) <= 0.05 * len(messages), wrong
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from math import exp, log
 from typing import TYPE_CHECKING, NamedTuple
 
 from intentmatch.artefact.artefact import Artefact
@@ -18,9 +20,10 @@ from intentmatch.matching.precedence import Precedence
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.short_messages import ShortMessages
-from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, acts_of
+from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, acts_of, odds
 from intentmatch.reading.parts import MessagePart, parts_of
 from intentmatch.reading.reader import Hits, MessageReader, Reading, only
+from intentmatch.reading.refusing_word import refusing_word
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.trace import TraceRecorder
@@ -98,7 +101,7 @@ class Checks:
             self._without_values = WithoutValues(registry, results.entities, messages.vector, scoring.nearest_rows)
         self._languages = frozenset(map(base_language, registry.languages))
         self._read_acts = cache(lambda line: acts_of(clean(line)))
-        self._courteous: dict[str, bool] = {}
+        self._some_acts: dict[str, Sequence[Acts]] = {}
 
     def decide_on(self, text: ReadText, options: ResolvedOptions, found: Precomputed | None = None) -> Decision:
         """Decide on a text beside the message, without trace or reranker; `found` is what was found for it."""
@@ -220,18 +223,24 @@ class Checks:
         return acts if acts.courtesy < IS_BESIDE or self._is_courteous(intent) else acts._replace(courtesy=0.0)
 
     def _is_courteous(self, intent: str) -> bool:
-        if (found := self._courteous.get(intent)) is None:
+        some = self._acts_of_some(intent)
+        return sum(acts.courtesy >= IS_BESIDE for acts in some) >= _COURTEOUS * len(some)
+
+    def _acts_of_some(self, intent: str) -> Sequence[Acts]:
+        """Return what utterances of an intent do, at most `_MOST_READ` of them."""
+        if (found := self._some_acts.get(intent)) is None:
             lines = self._intents[self._numbers[intent]].all_utterances
             some = lines[:: -(-len(lines) // _MOST_READ)]
-            courteous = sum(self._read_acts(line.text).courtesy >= IS_BESIDE for line in some)
-            found = self._courteous[intent] = courteous >= _COURTEOUS * len(some)
+            found = self._some_acts[intent] = [self._read_acts(line.text) for line in some]
         return found
 
     def _denied_acts(self, candidate: Candidate, part: MessagePart, options: ResolvedOptions) -> Acts:
         """Return what the utterance does that a part may deny: a candidate's nearest, or its nearest in the language.
 
         The network knows some languages better than others, and compared in one it errs alike on both sides: the one
-        that refuses more counts. What has no word that the utterance lacks ("absagen") refuses nothing of it.
+        that refuses more counts. It may misread a line ("I agree to share my data"), and hardly all of an intent: they
+        count as much as one without the word by which the part refuses. What has no word that the utterance lacks
+        ("absagen") refuses nothing of it.
         """
         line, read = candidate.utterance, part.read
         language = options.language and base_language(options.language)
@@ -242,9 +251,20 @@ class Checks:
             lines = map(self._utterances.__getitem__, rows)
             line = next((one for one in lines if _has_language(one, language)), line)
             acts = max(acts, self._acts_of(line, candidate.intent), key=lambda one: one.refuses)
-        if line is not None and read.distinct.issubset(fold(line.text).split()):
-            acts = acts._replace(refuses=part.acts.refuses)
-        return acts
+        words = frozenset(fold(line.text).split()) if line is not None else frozenset()
+        if line is not None and read.distinct <= words:
+            return acts._replace(refuses=part.acts.refuses)
+        by = refusing_word(part.text, part.acts.refuses)
+        if by is not None and fold(by.word) in words:
+            return acts
+        some = [one.refuses for one in self._acts_of_some(candidate.intent)]
+        return acts._replace(refuses=_halfway(acts.refuses, some))
+
+
+def _halfway(probability: float, others: Sequence[float]) -> float:
+    """Return the probability whose log odds are halfway between those of one and the mean of those of others."""
+    mean = sum(log(odds(one)) for one in others) / len(others)
+    return 1 / (1 + exp(-(log(odds(probability)) + mean) / 2))
 
 
 def _has_language(line: Utterance, language: str) -> bool:

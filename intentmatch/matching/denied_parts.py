@@ -40,7 +40,7 @@ _NEARLY_SAID = 0.75
 """Score from which a message nearly is an utterance, and only surely settled: "I have forgotten my password again"."""
 # From a lower probability on, "cancel my order" counts as a denial itself, and excuses every refusal near it. From 80%
 # on, "no, non voglio" is asked about beside the answers of the intent "no".
-LINE_DENIES = 0.6
+LINE_DENIES = 0.7
 """Probability from which an utterance of the registry does so itself."""
 UNDECIDED, _LINE_UNDECIDED = 0.4, 0.25
 """Probability from which a part only considers what it names, and from which an utterance may do so itself."""

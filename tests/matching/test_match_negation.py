@@ -372,7 +372,7 @@ def test_most_forms_of_negated_requests_are_not_matched(shipped):
     matched = [message for message in some if shipped.match(message).intent not in {None, "no", "thanks"}]
 
     assert len(messages) == 1303
-    assert len(matched) <= tiers.share_of(60, messages, some), matched
+    assert len(matched) <= tiers.share_of(36, messages, some), matched
 
 
 @pytest.mark.corpus
@@ -382,7 +382,7 @@ def test_negated_requests_that_chose_no_rule_are_not_matched(shipped):
     matched = [message for message, intent in some if shipped.match(message).intent == intent]
 
     assert len(messages) == 262
-    assert len(matched) <= tiers.share_of(32, messages, some), len(matched)
+    assert len(matched) <= tiers.share_of(18, messages, some), len(matched)
 
 
 @pytest.mark.corpus
@@ -399,10 +399,10 @@ def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shi
 @pytest.mark.parametrize(
     ("file", "parts", "opposite", "same"),
     [
-        ("consent.yaml", ("looked at", "kept"), 12, 25),
-        ("consent_fresh.yaml", ("first",), 13, 20),
-        ("consent_fresh.yaml", ("second",), 16, 15),
-        ("consent_fresh.yaml", ("third",), 22, 43),
+        ("consent.yaml", ("looked at", "kept"), 8, 25),
+        ("consent_fresh.yaml", ("first",), 10, 20),
+        ("consent_fresh.yaml", ("second",), 15, 15),
+        ("consent_fresh.yaml", ("third",), 18, 43),
     ],
 )
 def test_statements_of_consent_and_their_opposite(file, parts, opposite, same):
@@ -422,6 +422,20 @@ def test_statements_of_consent_and_their_opposite(file, parts, opposite, same):
 
     assert matched("opposite") <= opposite
     assert matched("same") >= same
+
+
+def test_line_that_reads_like_a_refusal_is_compared_as_one_of_its_intent():
+    """The network takes the first line for a refusal (0.87), which excused each refusal near it."""
+    agrees = "Ich bin mit der Weitergabe meiner Daten an Partner einverstanden"
+    lines = {
+        "share": [agrees, "Meine Daten dürfen weitergegeben werden", "Teilt meine Daten ruhig mit Partnern"],
+        "bill": ["Ich möchte meine Rechnung sehen", "wo ist meine Rechnung", "ich brauche die Rechnung vom Mai"],
+    }
+    intents = [Intent(name, tuple(Utterance(text, "de") for text in texts)) for name, texts in lines.items()]
+    bot = Matcher.load(Registry(tuple(intents)), cache="off")
+
+    assert bot.match(agrees.replace("einverstanden", "nicht einverstanden")).verdict == "ambiguous"
+    assert bot.match(agrees.replace("Partner", "eure Partner")).intent == "share"
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from intentmatch.slots.lists import declines
 from intentmatch.slots.message import BUT_FOR_ACCENTS, WITH_AN_ENDING, Message, SlotHit, once
 from intentmatch.slots.moment_patterns import LONGEST_GAP, before_hour, patterns
 from intentmatch.slots.numbers import numbers
-from intentmatch.slots.numerals import numeral
+from intentmatch.slots.numerals import numeral, small_number
 from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import ends_a_part, is_since, means_others
 from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months, same_month
@@ -38,9 +38,10 @@ _LONGEST_GAP = 10
 _MOST_DAYS, _MOST_MONTHS = 31, 12
 _MOST_NEAR = 8
 """Days behind one, overlapping ones included, that may be the end of its range."""
+_IN_CHINESE = r"[0-9]{1,2}|[一二三四五六七八九十]{1,3}"
 _EAST_ASIAN = re.compile(
-    r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})"
-    r"(?:[日号號일]|(?= ?[-~〜～–—至到] ?[0-9]{1,2}[日号號일]))"
+    rf"(?:([0-9]{{4}})[年년] ?)?(?<![0-9一二三四五六七八九十])({_IN_CHINESE})[月월] ?({_IN_CHINESE})"
+    rf"(?:[日号號일]|(?= ?[-~〜～–—至到] ?(?:{_IN_CHINESE})[日号號일]))"
 )
 _LAST_DAY = re.compile(
     r"(?P<n>[0-9]{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)[0-9]{2}))?(?![^\W_]|[%€$£°]|[.:,/-][0-9]| of\b)"
@@ -172,7 +173,7 @@ def _in_digits(message: Message) -> Iterator[Day]:
     for found in _YEAR_FIRST.finditer(text):
         yield _at(message, found.span(), _day(int(found[1]), int(found[3]), int(found[4])))
     for found in _EAST_ASIAN.finditer(text):
-        yield _dated(message, found.span(), int(found[1] or 0), int(found[2]), int(found[3]))
+        yield _dated(message, found.span(), int(found[1] or 0), *map(small_number, found.group(2, 3)))
     others = [(found, found[1], found[3], found[4]) for found in _YEAR_LAST.finditer(text)]
     of_language = order_of_dates(message.language) == "DMY"
     some = (found for found in _NO_YEAR.finditer(text) if of_language or found[0] != _ALWAYS)
@@ -242,6 +243,7 @@ def _spoken(message: Message) -> Iterator[Day]:
     months = month_names(message.language or "en")
     if not months or not (named := list(month_pattern(message.language or "en").finditer(message.plain))):
         return
+    to = patterns(message).to
     until: dict[int, tuple[int, int]] = {}
     at: dict[int, tuple[int, int]] = {}
     said = [(one.start, one.end, one.value) for one in numbers(message)]
@@ -258,6 +260,12 @@ def _spoken(message: Message) -> Iterator[Day]:
         if before and before.start() in until:
             start, day = until[before.start()]
             end = year.end() if year else name.end()
+            # The first day of a range may be in words, too: "from the fifteenth to the eighteenth of March".
+            for place in range(max(start - LONGEST_GAP, 0), start):
+                first, number = until.get(place, (place, day))
+                if number < day and to.fullmatch(message.plain, place, start):
+                    its_year = int(year["year"]) if year else 0
+                    yield _dated(message, (first, place), its_year, months[bare(name[0])], number)
         elif behind and behind.end() in at:
             start, (end, day) = name.start(), at[behind.end()]
             year = _YEAR.match(message.plain, end)
@@ -340,7 +348,7 @@ def _with_weekdays(message: Message, written: Iterable[Day], in_month: Iterable[
 
 
 def _has_figures(message: Message, day: Day) -> bool:
-    return any(map(str.isdigit, message.text[day.start : day.end]))
+    return any(char.isdigit() or char == "月" for char in message.text[day.start : day.end])
 
 
 def _is_part(day: Day, of: Day) -> bool:

@@ -34,9 +34,13 @@ _MARKS = dict(zip("٫٬．，－−–＋’＇：／⁄\u2007\u2009\u202f", ".,
 _MOST_DIGITS = 18
 
 
+# Codes that are written together with an amount: "EUR500", as "Rp500.000" is.
+_CURRENCIES = "USD|EUR|GBP|CHF|JPY|CNY|INR|IDR|AUD|CAD|SGD|HKD|BRL|MXN|PLN|SEK|NOK|DKK|CZK|HUF|ZAR|AED|KRW|THB|VND"
+
+
 def _pattern(spaces: str) -> re.Pattern[str]:
     return re.compile(
-        r"(?<![A-Za-z0-9])(?<![A-Za-z0-9][_-])(?P<sign>[+-])?"
+        rf"(?:(?<![A-Za-z0-9])(?<![A-Za-z0-9][_-])|(?i:(?<=\bRp)|(?<=\b(?:{_CURRENCIES}))))(?P<sign>[+-])?"
         rf"(?P<number>[1-9][0-9]{{0,2}}(?:{spaces})(?:[.,][0-9]+)?|[0-9]+(?:[.,'/:-][0-9]+)*|(?<!\.)\.[0-9]+|(?<![^\s(€$£¥]),[0-9]+)"
         r"(?![0-9]|[.,'/:-][0-9]|[A-Za-z]+[0-9])"
     )

@@ -32,6 +32,7 @@ from intentmatch.slots.range_words import (
     means_others,
     relation_words,
 )
+from intentmatch.slots.relative_days import days_of_month
 from intentmatch.slots.word_patterns import any_of, any_phrase, beside
 
 _ARITHMETIC = frozenset(["number", "sign"])
@@ -133,6 +134,19 @@ class NeighbourLaw:
         return self._message.marked(day[:2] for day in days_with_numbers(self._message))
 
     @cached_property
+    def _counting(self) -> frozenset[str]:
+        """Slots with a value that is no day of the month and no part of a time."""
+        taken = self._in_month, self._dated, self._explained
+        return frozenset(
+            slot for slot, hits in self._hits.items() if any(not any(one[hit.start] for one in taken) for hit in hits)
+        )
+
+    @cached_property
+    def _in_month(self) -> bytearray:
+        """Marks for days of the month without their month: "dia 19", "12日"."""
+        return self._message.marked(day[:2] for day in days_of_month(self._message))
+
+    @cached_property
     def _weekdays(self) -> tuple[frozenset[int], frozenset[int]]:
         """Where weekdays begin, and where they end."""
         from intentmatch.slots.days import weekdays_of
@@ -195,7 +209,9 @@ class NeighbourLaw:
         touching = hit.end in self._ends or kind in _WITH_UNITS
         classes = classes if touching else classes & _ALWAYS
         for place in {start, self._skip_articles(hit.end)}:
-            near = classes if place == start or _has_clock(kind, hit) else classes - {"number"}
+            # "9h le 15 décembre": the number is a day.
+            is_other = place == start or (_has_clock(kind, hit) and not any(self._dated[place : place + 1]))
+            near = classes if is_other else classes - {"number"}
             if self._changes(slot, near.intersection(self._starts.get(place, ())), (hit.end, place), place):
                 return True
         relation = relation_words(self._language).behind.match(self._text, start)
@@ -250,9 +266,13 @@ class NeighbourLaw:
         """Return whether a value is a part of a date that its finder did not take in."""
         if kind in DAY_KINDS:
             return self._is_numbered_weekday(slot, hit)
-        if kind == "number" and any(self._dated[hit.start : hit.end]):
+        if kind == "number" and (any(self._dated[hit.start : hit.end]) or self._is_day_beside_count(slot, hit)):
             return True
         return kind in ("number", "time") and self._begins_days(hit)
+
+    def _is_day_beside_count(self, slot: str, hit: SlotHit) -> bool:
+        """Return whether a number is a day of the month, and another one is none: "mesa para 7 no dia 19"."""
+        return bool(self._in_month[hit.start]) and slot in self._counting
 
     def _begins_days(self, hit: SlotHit) -> bool:
         """Return whether a number is the first of days whose month stands behind the last: "20 to 23 December"."""

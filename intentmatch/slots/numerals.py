@@ -46,6 +46,11 @@ def numeral(run: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
+def small_number(run: str) -> int:
+    """Return the number that digits or a run of `NUMERALS` mean, 0 if it is not a number."""
+    return int(run) if run.isdecimal() else numeral(run) or 0
+
+
 def _numeral(run: str, colloquial: bool = False) -> int | float | None:
     """Return the number of a run in which digits may stand for numerals: "1.5万", "3万5千".
 

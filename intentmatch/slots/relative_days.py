@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from intentmatch.languages.structure import structure_of
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_patterns import patterns
+from intentmatch.slots.numerals import small_number
 
 _LONGEST_MODIFIER = 24
 _MONTHS_AHEAD = 12
@@ -51,7 +52,7 @@ def days_of_month(message: Message) -> Iterator[tuple[int, int, date]]:
     for found in words.day_of_month.finditer(message.plain):
         groups = found.groupdict()
         group = "n" if groups["n"] else "n2"
-        day = next(days_ahead(message.now.date(), int(groups[group])), None)
+        day = next(days_ahead(message.now.date(), small_number(groups[group])), None)
         if day is not None:
             yield found.start(group), found.end(), day
 

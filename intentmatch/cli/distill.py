@@ -155,7 +155,6 @@ def distill_context(
 @click.option("--ordinary", multiple=True, required=True, type=FILE, help="Lines of messages that ask for something.")
 @click.option("--labelled", multiple=True, type=FILE, help="Lines of further messages with their acts.")
 @click.option("--start", type=FILE, help="Network that stays as it is: the acts that it does not know are added to it.")
-@click.option("--renew", multiple=True, metavar="ACT", help="Act that --start knows and that is learned again.")
 @_recipe_option
 @click.option("--output", "-o", "target", required=True, type=OUTPUT_FILE, help="File of the network to write.")
 @quiet_option
@@ -163,7 +162,6 @@ def distill_acts(
     ordinary: tuple[Path, ...],
     labelled: tuple[Path, ...],
     start: Path | None,
-    renew: tuple[str, ...],
     recipe: Path | None,
     target: Path,
 ) -> None:
@@ -190,7 +188,7 @@ def distill_acts(
             *read_labelled(labelled),
         ]
         update(f"{len(messages):,} messages", 0, None)
-        save_network(target, train_acts(messages, chosen, start=known, renewed=renew, progress=update))
+        save_network(target, train_acts(messages, chosen, start=known, progress=update))
     output.say(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 

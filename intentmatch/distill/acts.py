@@ -115,17 +115,16 @@ def train_acts(
     recipe: ActsRecipe | None = None,
     *,
     start: Mapping[str, NDArray[Any]] | None = None,
-    renewed: Sequence[str] = (),
     progress: StepProgress | None = None,
 ) -> dict[str, NDArray[np.float32]]:
     """Train the network and return its tensors by name; `messages` are the labelled and the ordinary ones.
 
-    A network `start` stays as it is, and what it says of the acts that it knows and that are not `renewed`. Only the
-    other acts are learned, by its numbers and those that the recipe has more (Rusu et al. 2016, "Progressive Neural
-    Networks"). Raises `InputError` if the recipe has fewer, for an unknown act, or if none is to be learned.
+    A network `start` stays as it is, and what it says of the acts that it knows. Only the other acts are learned, by
+    the numbers that the recipe has more (Rusu et al. 2016, "Progressive Neural Networks"). Raises `InputError` if the
+    recipe has fewer, or if `start` knows all acts.
     """
     recipe = recipe or ActsRecipe()
-    training = _Training(messages, recipe, start, renewed)
+    training = _Training(messages, recipe, start)
     train_steps(training.step_once, recipe.steps, progress)
     return arrays(training.weights)
 
@@ -143,7 +142,6 @@ class _Training:
         messages: Sequence[LabelledMessage],
         recipe: ActsRecipe,
         start: Mapping[str, NDArray[Any]] | None,
-        renewed: Sequence[str],
     ) -> None:
         torch = plugins.require("torch", what="Distillation", extra="distill")
         self._torch, self._recipe = torch, recipe
@@ -159,7 +157,7 @@ class _Training:
             "begins": torch.zeros(width),
             "begins_bias": torch.full((1,), -2.0),
         }
-        self._kept = _keep(start, weights, renewed) if start else {}
+        self._kept = _keep(start, weights) if start else {}
         self.weights = {name: weight.requires_grad_() for name, weight in weights.items()}
         self._network = TorchNetwork(table, self.weights)
         self._optimizer = torch.optim.AdamW(
@@ -280,19 +278,12 @@ class _Training:
         return f"{draw.choice(('', '', ',', '.'))} {draw.choice(words)}"
 
 
-def _keep(
-    start: Mapping[str, NDArray[Any]], weights: Mapping[str, Any], renewed: Sequence[str]
-) -> dict[str, tuple[Any, Any]]:
+def _keep(start: Mapping[str, NDArray[Any]], weights: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Put the tensors of a network into those of a wider one, and return by name what of these stays, and its values.
 
-    What leads to a number of the network, and from there to an act that it knows and that is not renewed, stays:
-    nothing new adds to it.
+    What leads to a number of the network, and from there to an act that it knows, stays: nothing new adds to it.
     """
     torch = plugins.require("torch", what="Distillation", extra="distill")
-    for act in renewed:
-        if act not in ACTS:
-            raise InputError(f"no act is called {act!r}; the acts are {', '.join(ACTS)}")
-    again = [number for number, act in enumerate(ACTS) if act in renewed]
     kept = {}
     for name, weight in weights.items():
         if name not in start:
@@ -312,11 +303,9 @@ def _keep(
         values = torch.zeros(weight.shape)
         values[torch.meshgrid(*places, indexing="ij")] = known
         weight.copy_(torch.where(is_kept, values, weight))
-        if name in ("acts", "acts_bias"):
-            is_kept[..., again] = False
         kept[name] = is_kept, values
-    if start["acts"].shape[-1] == len(ACTS) and not renewed:
-        raise InputError("the network to start from knows all acts: none is to be learned")
+    if start["acts"].shape[-1] == len(ACTS):
+        raise InputError("the network to start from knows all acts: there is nothing to learn")
     return kept
 
 

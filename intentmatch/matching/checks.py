@@ -238,9 +238,9 @@ class Checks:
         """Return what the utterance does that a part may deny: a candidate's nearest, or its nearest in the language.
 
         The network knows some languages better than others, and compared in one it errs alike on both sides: the one
-        that refuses more counts. It may misread a line ("I agree to share my data"), and hardly all of an intent: they
-        count as much as one without the word by which the part refuses. What has no word that the utterance lacks
-        ("absagen") refuses nothing of it.
+        that refuses more counts. It may misread an utterance ("I agree to share my data"), and hardly all of an intent:
+        these count as much as the one, unless that has the word by which the part refuses. What has no word that the
+        utterance lacks ("absagen") refuses nothing of it.
         """
         line, read = candidate.utterance, part.read
         language = options.language and base_language(options.language)

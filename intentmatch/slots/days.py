@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import date
+from datetime import date, timedelta
 
 from intentmatch.core import plugins
 from intentmatch.languages.structure import structure_of
@@ -36,6 +36,7 @@ _BEHIND_MONTH = re.compile(r",? (?:(?:the|der|den) )?")
 _YEAR = re.compile(r",? (?:de |del |of |do )?(?P<year>(?:19|20)[0-9]{2})(?![0-9])")
 _LONGEST_GAP = 10
 _MOST_DAYS, _MOST_MONTHS = 31, 12
+_WEEK = timedelta(7)
 _MOST_NEAR = 8
 """Days behind one, overlapping ones included, that may be the end of its range."""
 _IN_CHINESE = r"[0-9]{1,2}|[一二三四五六七八九十]{1,3}"
@@ -132,8 +133,8 @@ def _in_order(message: Message, written: Iterable[Day]) -> list[Day]:
             if not to.fullmatch(message.plain, first.end, last.start):
                 continue
             if not first.has_year:
-                found[place] = first._replace(day=_valid(last.day.year, first.day.month, first.day.day))
-            elif last.start in weekdays:
+                found[place] = first._replace(day=_valid(first.day.year - 1, first.day.month, first.day.day))
+            elif last.start in weekdays and first.day - last.day < _WEEK:
                 found[number] = last._replace(day=days_later(last.day, 7))
     return found
 
@@ -184,7 +185,10 @@ def _in_digits(message: Message) -> Iterator[Day]:
         # No month is above 12, whatever the order of the language: "22/11" is clear in English too.
         swaps = min(first, second) <= _MOST_MONTHS < (second if is_day_first else first)
         day, month = (first, second) if is_day_first != swaps else (second, first)
-        yield _dated(message, found.span(), int(year or 0) + (2000 if len(year) == 2 else 0), month, day)
+        if year:
+            yield _at(message, found.span(), _day(int(year) + (2000 if len(year) == 2 else 0), month, day))
+        else:
+            yield _dated(message, found.span(), 0, month, day)
 
 
 def _is_day_first(pairs: Iterable[tuple[int, int]], of_language: bool) -> bool:

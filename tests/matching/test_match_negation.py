@@ -401,10 +401,10 @@ def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shi
     ("file", "parts", "opposite", "same"),
     [
         ("consent.yaml", ("looked at", "kept"), 8, 25),
-        ("consent_fresh.yaml", ("first",), 10, 20),
-        ("consent_fresh.yaml", ("second",), 15, 15),
-        ("consent_fresh.yaml", ("third",), 18, 43),
-        ("consent_fresh.yaml", ("fourth",), 16, 27),
+        ("consent_fresh.yaml", ("first",), 11, 20),
+        ("consent_fresh.yaml", ("second",), 16, 15),
+        ("consent_fresh.yaml", ("third",), 20, 43),
+        ("consent_fresh.yaml", ("fourth",), 17, 29),
     ],
 )
 def test_statements_of_consent_and_their_opposite(file, parts, opposite, same):
